@@ -25,6 +25,7 @@ import { lastWords, makeCard, reveal } from './cards/card.js';
 import { BUSY, makeEditing } from './cards/editing.js';
 import { same, summary } from './cards/form.js';
 import { makeLegend, offerHelp, rangesOf } from './cards/metrics.js';
+import { Removed } from './cards/removed.js';
 import { linkOf, takeLinked } from './link.js';
 import { makeOpened } from './opened.js';
 import { makeProgress } from './results/progress.js';
@@ -46,8 +47,7 @@ export function start(component) {
   const questions = new Questions(trigger);
   let newest = 0; // the highest number of an update
   let busy = false;
-  /** @type {({card: Card, index: number} & import('./results/results.js').Written)[]} what Undo puts back, the last one first */
-  let removed = [];
+  const removed = new Removed();
   /** @type {CompareRequest | null} another tab's, which came while texts were being written */
   let request = null;
   /** @type {string[]} for each card, what has changed since its text was written; "" for nothing */
@@ -160,7 +160,7 @@ export function start(component) {
 
   /** Results stay until the next comparison. @param {Settings[]} list a card for each */
   function fill(list) {
-    removed = [];
+    removed.clear();
     forget(cards.slice(list.length));
     cards = list.map((settings, index) => {
       if (!cards[index]) return newCard(settings);
@@ -228,24 +228,23 @@ export function start(component) {
   /** @param {Card} card */
   function remove(card) {
     const hadText = !results.isEmpty;
-    removed.push({ card, index: cards.indexOf(card), run: card.run, sent: card.sent, result: results.of(card) });
+    removed.push(cards, card, summaries.words, results.of(card));
     cards = cards.filter((other) => other !== card);
     forget([card]);
-    if (hadText && results.isEmpty) removed = []; // the comparison is over
+    if (hadText && results.isEmpty) removed.clear(); // the comparison is over
     draw();
-    if (removed.length) toolbar.focusRestore();
-    else toolbar.focusAdd();
+    toolbar.focusUndo();
   }
 
   /** Put the card that was removed last back where it was, with its text. */
   function restore() {
-    const { card, index, ...written } = removed.pop();
+    const { card, index, run, sent, result } = removed.pop();
     cards.splice(index, 0, card);
-    results.restore(card, written);
+    results.restore(card, { run, sent, result });
     card.editing.form.hold(panel);
-    if (written.result && !isExample(written.run)) trigger('restore', { run: written.run, index });
+    if (result && !isExample(run)) trigger('restore', { run, index });
     draw();
-    if (removed.length) toolbar.focusRestore();
+    if (removed.name) toolbar.focusUndo();
     else card.editing.focusRemove();
   }
 
@@ -283,7 +282,7 @@ export function start(component) {
       if (areDeleted && results.wereWrittenFrom(promptKey(ask.read()))) ask.show({ ...ask.read(), text: offered.example });
       results.forget(cards);
     }
-    if (value.run !== results.run && (hadRun || value.run !== null)) removed = []; // of the comparison before
+    if (value.run !== results.run && (hadRun || value.run !== null)) removed.clear(); // of the comparison before
     if (!results.put(value.run, value.cards) && !busy) trigger('missing', {});
     if (value.run !== null) continued = lastWords(value.continued);
     seedInView = value.seed;
@@ -310,7 +309,7 @@ export function start(component) {
     };
     if (results.awaits(submission)) return;
     awaitsExample = false;
-    removed = [];
+    removed.clear();
     cards = comparison.cards.map(newCard);
     ask.show(comparison);
     results.submit(cards, submission);
@@ -330,15 +329,16 @@ export function start(component) {
       stale: stale[index], prompt: cardResults[index] ? continued : '', removable: cards.length > offered.fewest,
     }));
     const nodes = cards.map((card) => card.view.node);
+    if (removed.isInColumn(grid)) nodes.splice(removed.index, 0, toolbar.undo);
+    else toolbar.placeUndo();
     if (nodes.length !== grid.children.length || nodes.some((node, i) => grid.children[i] !== node)) {
       grid.replaceChildren(...nodes);
     }
-    grid.hidden = opened.isOpen;
-    progress.node.hidden = opened.isOpen;
+    grid.hidden = progress.node.hidden = opened.isOpen;
     legend.hidden = opened.isOpen || !ranges.some(Boolean);
     grid.dataset.count = String(cards.length);
     const isOwn = started.some((result) => !isExample(result.run));
-    toolbar.draw({ cards: settings, busy, hasFiles: isOwn && !opened.isOpen, removed: opened.isOpen || !removed.length ? 0 : removed.at(-1).index + 1 });
+    toolbar.draw({ cards: settings, busy, hasFiles: isOwn && !opened.isOpen, removed: opened.isOpen ? '' : removed.name });
     ask.draw(busy);
     grid.setAttribute('aria-busy', String(busy));
     note.hidden = busy || isOwn || !started.length;

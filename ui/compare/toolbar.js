@@ -34,7 +34,7 @@ export function makeToolbar(offered, { fill, add, restore, link, classLink, shar
     addButton, restoreButton, make('span', { class: 'at-row at-wrap at-gap-sm at-end at-files' }, linkButton, classButton, shareButton,
       make('span', { class: 'at-quiet', text: 'Download' }), ...files));
 
-  /** @param {{cards: Settings[], busy: boolean, hasFiles: boolean, removed: number}} now with the number of the card that can be put back; 0 for none */
+  /** @param {{cards: Settings[], busy: boolean, hasFiles: boolean, removed: string}} now with the name of the card that can be put back; "" for none */
   function draw({ cards, busy, hasFiles, removed }) {
     const [reason, fileReason] = busy ? [BUSY, BUSY] : ['', hasFiles ? '' : NOT_RUN];
     disable([sweep.chip, ...fills], reason);
@@ -45,10 +45,13 @@ export function makeToolbar(offered, { fill, add, restore, link, classLink, shar
     disable([addButton], fullReason);
     restoreButton.hidden = !removed;
     disable([restoreButton], fullReason);
-    if (removed) setText(restoreButton, `Undo: put card ${removed} back`);
+    if (removed) setText(restoreButton, `Undo: put back ${removed}`);
   }
 
-  return { nodes: [row, sweep.node], draw, focusAdd: () => addButton.focus(), focusRestore: () => restoreButton.focus() };
+  /** Where a column of cards has no gap for it. */
+  const placeUndo = () => addButton.nextElementSibling === restoreButton || addButton.after(restoreButton);
+
+  return { nodes: [row, sweep.node], undo: restoreButton, placeUndo, draw, focusUndo: () => (restoreButton.hidden ? addButton : restoreButton).focus() };
 }
 
 /** @param {HTMLButtonElement[]} buttons @param {string} reason "" if they can be pressed */

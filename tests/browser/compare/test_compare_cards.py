@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.compare.test_compare import card, compare, ended, headings, to_compare
-from tests.helpers.browsing import Opener
+from tests.helpers.browsing import PHONE, Opener
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import enter, set_number
 
@@ -69,7 +69,7 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     before = card(page, 1).locator(".at-card-text").inner_text()
     add.click()
     card(page, 1).get_by_role("button", name="Remove").click()
-    undo = page.get_by_role("button", name="Undo: put card 1 back")
+    undo = page.get_by_role("button", name="Undo: put")
     expect(undo).to_be_focused()
     undo.press("Enter")
     expect(card(page, 1).get_by_role("button", name="Remove")).to_be_focused()
@@ -197,3 +197,18 @@ def test_a_card_switches_off_a_part_of_the_model(visit: Opener) -> None:
     ended(page)
     expect(second.locator("h3")).to_have_text("2 Sampling · Without 2.3, feed-forward 1 x 40")
     expect(second.locator(".at-parted-note")).to_contain_text("Differs from token")
+
+
+def test_on_a_phone_a_removed_card_comes_back_where_it_was(visit: Opener) -> None:
+    page = visit(**PHONE)
+    to_compare(page)
+    page.get_by_role("button", name="Strategy", exact=True).click()
+    names = [name for name, _ in headings(page)]
+    card(page, 2).get_by_role("button", name="Remove").click()
+    undo = page.locator(".at-cards > button")
+    expect(undo).to_have_text("Undo: put back Sampling")
+    expect(undo).to_be_in_viewport()
+    assert page.locator(".at-cards > *").nth(1).evaluate("node => node.tagName") == "BUTTON"
+    undo.click()
+    expect(undo).to_have_count(0)
+    assert [name for name, _ in headings(page)] == names

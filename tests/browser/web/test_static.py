@@ -278,7 +278,7 @@ def test_cards_are_those_of_python_and_open_in_the_inspector(page: Page, rounded
     cards.last.locator(".at-tok").nth(2).click()
     expect(page.locator(".at-headline")).to_contain_text(f"Token 3 of {len(runs[-1].tokens)}")
     cards.first.get_by_role("button", name="Remove this card").click()
-    panel.get_by_role("button", name="Undo: put card 1 back").click()
+    panel.get_by_role("button", name="Undo: put back Greedy").click()
     expect(cards.first.locator(".at-text")).to_have_text(runs[0].text)
     cards.first.locator(".at-tok").nth(1).click()
     expect(page.locator(".at-headline")).to_contain_text(f"Token 2 of {len(runs[0].tokens)}")

@@ -23,23 +23,23 @@ test('a disabled button says why', () => {
   const buttons = names.map(button);
   const reasons = () => buttons.map(({ disabled, title }) => disabled && title);
 
-  toolbar.draw({ cards: [{}], busy: true, hasFiles: true, removed: 0 });
+  toolbar.draw({ cards: [{}], busy: true, hasFiles: true, removed: '' });
   assert.deepEqual(reasons(), Array(7).fill('When this comparison has ended or is stopped'));
-  toolbar.draw({ cards: [{}, {}], busy: false, hasFiles: false, removed: 0 });
+  toolbar.draw({ cards: [{}, {}], busy: false, hasFiles: false, removed: '' });
   assert.deepEqual(reasons(),
     [false, false, 'A comparison has at most 2 cards', ...Array(4).fill('When you have run this comparison')]);
-  toolbar.draw({ cards: [{}], busy: false, hasFiles: true, removed: 0 });
+  toolbar.draw({ cards: [{}], busy: false, hasFiles: true, removed: '' });
   assert.deepEqual(reasons(), Array(7).fill(false));
 });
 
 test('Undo names the card that it puts back', () => {
   const { toolbar, button } = drawn();
   const draw = (removed, cards = [{}]) => toolbar.draw({ cards, busy: false, hasFiles: true, removed });
-  draw(2);
-  const undo = button('Undo: put card 2 back');
+  draw('card 2');
+  const undo = button('Undo: put back card 2');
   assert.deepEqual([undo.hidden, undo.disabled], [false, false]);
-  draw(2, [{}, {}]);
+  draw('card 2', [{}, {}]);
   assert.equal(undo.title, 'A comparison has at most 2 cards');
-  draw(0);
+  draw('');
   assert.ok(undo.hidden);
 });

@@ -11,9 +11,11 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from decoding.request import RequestOptions
 from decoding.run.trace import Trace
 from decoding.settings import DecodingSettings
 from decoding.step import CandidateRecord, Choice, Hypothesis, Step
+from model.inspection.intervention import Intervention
 from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
 from tests.helpers.tiny import NumberedTokens, make_request
@@ -40,9 +42,16 @@ class Letters(TextTokenizer):
         return ["abcdefghi".index(letter) for letter in text]
 
 
-def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence[float], bits: Sequence[float]) -> Card:
+def card_of(
+    tokens: Sequence[int],
+    ranks: Sequence[int],
+    probabilities: Sequence[float],
+    bits: Sequence[float],
+    options: RequestOptions = RequestOptions(),
+) -> Card:
     """A finished card whose every number is given."""
-    trace = Trace("tiny", "0", make_request((0,)), SEEDED, NumberedTokens())
+    request = replace(make_request((0,)), options=options)
+    trace = Trace("tiny", "0", request, SEEDED, NumberedTokens())
     run = RunRecord("compare-1", "chat", "tiny", [TokenRecord(0, "given")])
     live = LiveRun(run, trace, AnswerText(Letters()))
     live.seconds = 2.0
@@ -91,6 +100,14 @@ def test_figures_of_next_to_nothing() -> None:
         "first_difference": None,
     }
     assert metrics.card_metrics(one, nothing).distinct_2 is None
+
+
+def test_a_model_with_a_part_switched_off_has_no_speed() -> None:
+    """Its passes are inspected ones, so a number would say nothing about the text."""
+    options = RequestOptions(interventions=(Intervention(0, "layer"),))
+    card = card_of((4, 5), (1, 2), (0.5, 0.25), (1.0, 2.0), options)
+    numbers = metrics.card_metrics(card, card)
+    assert numbers.tokens_per_second is None and numbers.tokens == 2
 
 
 def test_the_first_difference() -> None:

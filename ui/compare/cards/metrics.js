@@ -34,10 +34,11 @@ export function makeMetrics(texts) {
   function show(numbers, ranges) {
     rows.forEach(({ value, fill, mark, node: row }, i) => {
       const number = numbers[i];
-      const range = number === null ? null : ranges[i];
       const text = number === null ? '–' : numberText(number, texts[i]);
+      const [lowest, highest] = ranges[i] ? [ranges[i].low, ranges[i].high].map((end) => numberText(end, texts[i])) : [];
+      const range = number === null || lowest === highest ? null : ranges[i]; // what reads the same has no marks
       const position = range ? Math.round((100 * (number - range.low)) / (range.high - range.low)) : null;
-      const extreme = range && (number === range.high ? 'highest' : number === range.low ? 'lowest' : null);
+      const extreme = range && (text === highest ? 'highest' : text === lowest ? 'lowest' : null);
       const key = `${text} ${position} ${extreme}`;
       if (key === drawnKeys[i]) return; // while texts grow, most numbers stay as they are
       drawnKeys[i] = key;

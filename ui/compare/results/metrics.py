@@ -29,7 +29,8 @@ def card_metrics(card: Card, first: Card) -> CardMetrics:
 
 
 def measure(trace: Trace, seconds: float) -> CardMetrics:
-    """The numbers of one run by itself.
+    """The numbers of one run by itself. It has no speed if the model was changed inside, since such passes are slower
+    for a reason that has nothing to do with the text.
 
     Args:
         seconds: that computing it took.
@@ -42,7 +43,7 @@ def measure(trace: Trace, seconds: float) -> CardMetrics:
     pairs = list(itertools.pairwise(ids))
     return CardMetrics(
         tokens=count,
-        tokens_per_second=count / seconds if seconds else None,
+        tokens_per_second=count / seconds if seconds and not trace.request.options.interventions else None,
         mean_log_probability=mean,
         perplexity=math.exp(min(-mean, 700.0)),  # beyond it a float overflows
         mean_entropy=sum(choice.entropy for choice in choices) / count,

@@ -16,7 +16,7 @@ from model.interface import NO_RULES, GenerationRules, LanguageModel
 
 
 class TokenLabels(Protocol):
-    """Labels tokens for display. Every tokenizer does."""
+    """Labels tokens for display, as every tokenizer does."""
 
     def label(self, piece: int, /) -> str:
         """The text of a single token."""

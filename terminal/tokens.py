@@ -92,7 +92,6 @@ def visible_controls(text: str) -> str:
 def token_table(tokens: Sequence[attend.Token], count: int, width: int = 0) -> Iterator[str]:
     """The lines of a table: how each token was chosen, and its `count` most probable candidates.
 
-
     A candidate has its probability by the model and, where filters changed it, what it was after them; one that they
     removed is in brackets. The entropy is that of the model's distribution, in bits.
 
@@ -120,14 +119,14 @@ def token_table(tokens: Sequence[attend.Token], count: int, width: int = 0) -> I
     widths = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
     indent = " " * (sum(widths) + 2 * (len(widths) - 1))
     for (number, text, *figures), cells in zip(rows, candidates, strict=True):
-        padded = [_padding(number, widths[0]) + number, text + _padding(text, widths[1])]
-        padded += [_padding(figure, size) + figure for figure, size in zip(figures, widths[2:], strict=True)]
-        line, used = "  ".join(padded), len(indent)
+        padding = " " * (widths[1] - columns_of(text))  # `ljust` would count characters, not columns
+        line = "  ".join([number.rjust(widths[0]), text + padding, *map(str.rjust, figures, widths[2:])])
         for cell in cells:
-            if width and used > len(indent) and used + 2 + columns_of(cell) > width:
+            longer = f"{line}  {cell}"
+            if width and columns_of(line) > len(indent) and columns_of(longer) > width:
                 yield line
-                line, used = indent, len(indent)
-            line, used = f"{line}  {cell}", used + 2 + columns_of(cell)
+                longer = f"{indent}  {cell}"
+            line = longer
         yield line
 
 
@@ -137,10 +136,6 @@ def columns_of(text: str) -> int:
         0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
         for character in text
     )
-
-
-def _padding(text: str, width: int) -> str:
-    return " " * (width - columns_of(text))
 
 
 def quoted(token: attend.Token) -> str:

@@ -189,7 +189,7 @@ class Frame(View):
                     properties = _properties(properties | changes)
                     yield properties | changes
                 return
-            yield _changes(views, PageUpdate(), outputs)  # a run that yields nothing would empty every component
+            yield _changes(views, PageUpdate(), outputs, tab)  # a run that yields nothing would empty every component
 
         return handler
 
@@ -219,7 +219,7 @@ def _numbered(session: Session, updates: Iterator[PageUpdate], *, in_turn: bool)
         number, update = session.next_update(), next(updates, None)
 
 
-def _changes(views: Sequence[View], update: PageUpdate, outputs: Sequence[Output], tab: str = "") -> Changes:
+def _changes(views: Sequence[View], update: PageUpdate, outputs: Sequence[Output], tab: str) -> Changes:
     """The new values of these components; those that are not named stay as they are."""
     if tab and update.meter is not None:  # the visitor may be looking at another tab by then
         update = replace(update, meter={**update.meter, "tab": tab})

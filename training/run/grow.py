@@ -1,10 +1,10 @@
 """A larger model that computes the same: more layers or wider feed-forward networks, which change nothing until they
 are trained.
 
-A new layer is a copy of the one before it, both of whose projections into the residual stream are zero ("block
-expansion", Wu et al., 2024, "LLaMA Pro"). A new hidden unit of a feed-forward network has random input weights and zero
-output weights. So training begins where the smaller model ended; `training.train --only-layers` trains only the new
-layers.
+A new layer is a copy of the one before it, except that both of its projections into the residual stream are zero
+("block expansion", Wu et al., 2024, "LLaMA Pro"). A new hidden unit of a feed-forward network has random input weights
+and zero output weights. So training begins where the smaller model ended; `training.train --only-layers` trains only
+the new layers.
 
 python -m training.run.grow FOLDER --after 3 4 5 6 --output FOLDER
 python -m training.run.grow FOLDER --feed-forward-width 1408 --output FOLDER
@@ -68,7 +68,7 @@ def widened(model: Transformer, feed_forward_width: int) -> Transformer:
 
     Args:
         model: a decoder whose feed-forward networks have no biases.
-        feed_forward_width: the new number of hidden units.
+        feed_forward_width: the new number of hidden units, F' where the old one is F and the model's width W.
 
     Raises `AttendError` if that isn't larger, or if the model is of another kind.
     """
@@ -85,14 +85,13 @@ def widened(model: Transformer, feed_forward_width: int) -> Transformer:
     state, generator = model.state_dict(), torch.Generator().manual_seed(0)
     for name, weight in wider.state_dict().items():
         if name.endswith(".up_proj.weight"):
-            old = state[name].view(-1, before, config.width)  # (gates, F, W), then F' units
-            new = torch.randn(len(old), feed_forward_width, config.width, generator=generator) * old.std()
+            old = state[name].view(-1, before, config.width)  # (gates, F, W)
+            new = torch.randn(len(old), feed_forward_width, config.width, generator=generator)  # (gates, F', W)
+            new *= old.std()
             new[:, :before] = old
             state[name] = new.view_as(weight)  # (gates * F', W)
         elif name.endswith(".down_proj.weight"):
-            new = torch.zeros_like(weight)  # (W, F')
-            new[:, :before] = state[name]
-            state[name] = new
+            state[name] = torch.nn.functional.pad(state[name], (0, feed_forward_width - before))  # (W, F')
     wider.load_state_dict(state)
     return wider
 

@@ -227,11 +227,11 @@ export function start(component) {
 
   /** @param {Card} card */
   function remove(card) {
-    const hadText = !results.isEmpty;
-    removed.push(cards, card, summaries.words, results.of(card));
+    const result = results.of(card);
+    removed.push(cards, card, summaries.words, result);
     cards = cards.filter((other) => other !== card);
     forget([card]);
-    if (hadText && results.isEmpty) removed.clear(); // the comparison is over
+    if (result && results.isEmpty) removed.clear(); // the comparison is over
     draw();
     toolbar.focusUndo();
   }
@@ -244,7 +244,7 @@ export function start(component) {
     card.editing.form.hold(panel);
     if (result && !isExample(run)) trigger('restore', { run, index });
     draw();
-    if (removed.name) toolbar.focusUndo();
+    if (removed.last) toolbar.focusUndo();
     else card.editing.focusRemove();
   }
 
@@ -282,7 +282,7 @@ export function start(component) {
       if (areDeleted && results.wereWrittenFrom(promptKey(ask.read()))) ask.show({ ...ask.read(), text: offered.example });
       results.forget(cards);
     }
-    if (value.run !== results.run && (hadRun || value.run !== null)) removed.clear(); // of the comparison before
+    if (value.run !== results.run && (hadRun || value.run !== null)) removed.clear(); // they belong to the comparison before
     if (!results.put(value.run, value.cards) && !busy) trigger('missing', {});
     if (value.run !== null) continued = lastWords(value.continued);
     seedInView = value.seed;
@@ -329,7 +329,7 @@ export function start(component) {
       stale: stale[index], prompt: cardResults[index] ? continued : '', removable: cards.length > offered.fewest,
     }));
     const nodes = cards.map((card) => card.view.node);
-    if (removed.isInColumn(grid)) nodes.splice(removed.index, 0, toolbar.undo);
+    if (removed.last && getComputedStyle(grid).gridTemplateColumns.split(' ').length === 1) nodes.splice(removed.last.index, 0, toolbar.undo);
     else toolbar.placeUndo();
     if (nodes.length !== grid.children.length || nodes.some((node, i) => grid.children[i] !== node)) {
       grid.replaceChildren(...nodes);
@@ -338,7 +338,7 @@ export function start(component) {
     legend.hidden = opened.isOpen || !ranges.some(Boolean);
     grid.dataset.count = String(cards.length);
     const isOwn = started.some((result) => !isExample(result.run));
-    toolbar.draw({ cards: settings, busy, hasFiles: isOwn && !opened.isOpen, removed: opened.isOpen ? '' : removed.name });
+    toolbar.draw({ cards: settings, busy, hasFiles: isOwn && !opened.isOpen, removed: opened.isOpen ? '' : removed.last?.name ?? '' });
     ask.draw(busy);
     grid.setAttribute('aria-busy', String(busy));
     note.hidden = busy || isOwn || !started.length;

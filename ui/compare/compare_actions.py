@@ -181,8 +181,8 @@ def remove(session: Session, models: Models, name: str, runs: Sequence[object]) 
         session.comparison = None
     session.drop_unused_runs()
     update = resend(session, models, name)
-    is_shown = any(card.run.id == session.inspected_run for card in comparison.cards)
-    return update if is_shown else replace(update, inspector=_first_card(session, models))
+    is_inspected = any(card.run.id == session.inspected_run for card in comparison.cards)
+    return update if is_inspected else replace(update, inspector=_first_card(session, models))
 
 
 def restore(session: Session, models: Models, name: str, run: str, index: int) -> CompareUpdate:

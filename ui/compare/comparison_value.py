@@ -39,7 +39,7 @@ METRICS: tuple[MetricField, ...] = (
         "unit": "",
         "digits": 1,
         "help": "How fast this card’s tokens were generated while all cards ran together in one batch. A card on its "
-        "own is faster. A card without parts of the model has none, since they are switched off in a slower way.",
+        "own is faster. A card with parts of the model switched off shows no speed, since that slows it down.",
         "term": "",
     },
     {

@@ -24,14 +24,14 @@ export function makeToolbar(offered, { fill, add, restore, link, classLink, shar
   const fills = offered.fills.map(({ name, cards }) => makeButton(name, () => fill(cards)));
   const sweep = makeSweep(offered, fill);
   const addButton = makeButton('+ Add card', add);
-  const restoreButton = makeButton('', restore);
+  const undoButton = makeButton('', restore);
   const linkButton = makeButton('Copy link', () => link(linkButton),
     { title: 'A link that opens these cards with the same prompt and settings' });
   const shareButton = makeButton('Share', () => share(shareButton));
   const classButton = makeClassButton(classLink);
   const files = Object.entries(FILES).map(([kind, name]) => makeButton(name, () => download(/** @type {keyof typeof FILES} */ (kind))));
   const row = make('div', { class: 'at-row at-wrap at-gap-sm at-md at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
-    addButton, restoreButton, make('span', { class: 'at-row at-wrap at-gap-sm at-end at-files' }, linkButton, classButton, shareButton,
+    addButton, undoButton, make('span', { class: 'at-row at-wrap at-gap-sm at-end at-files' }, linkButton, classButton, shareButton,
       make('span', { class: 'at-quiet', text: 'Download' }), ...files));
 
   /** @param {{cards: Settings[], busy: boolean, hasFiles: boolean, removed: string}} now with the name of the card that can be put back; "" for none */
@@ -42,16 +42,17 @@ export function makeToolbar(offered, { fill, add, restore, link, classLink, shar
     disable([shareButton, ...files], fileReason);
     shareButton.title = fileReason || SHARE;
     const fullReason = reason || (cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '');
-    disable([addButton], fullReason);
-    restoreButton.hidden = !removed;
-    disable([restoreButton], fullReason);
-    if (removed) setText(restoreButton, `Undo: put back ${removed}`);
+    disable([addButton, undoButton], fullReason);
+    undoButton.hidden = !removed;
+    if (removed) setText(undoButton, `Undo: put back ${removed}`);
   }
 
-  /** Where a column of cards has no gap for it. */
-  const placeUndo = () => addButton.nextElementSibling === restoreButton || addButton.after(restoreButton);
+  /** Put Undo beside Add, its place unless the cards are in one column. It keeps the focus if it is there already. */
+  function placeUndo() {
+    if (addButton.nextElementSibling !== undoButton) addButton.after(undoButton);
+  }
 
-  return { nodes: [row, sweep.node], undo: restoreButton, placeUndo, draw, focusUndo: () => (restoreButton.hidden ? addButton : restoreButton).focus() };
+  return { nodes: [row, sweep.node], undo: undoButton, placeUndo, draw, focusUndo: () => (undoButton.hidden ? addButton : undoButton).focus() };
 }
 
 /** @param {HTMLButtonElement[]} buttons @param {string} reason "" if they can be pressed */

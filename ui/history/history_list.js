@@ -27,7 +27,7 @@ export function makeList(store, tabs, { open, forget, reopen, evict, keep }) {
   let entries = [];
   /** @type {HTMLButtonElement | null} brings back what was deleted last */
   let undo = null;
-  let wasInView = false; // what was deleted last, in a tab to which nothing else can have come since
+  let wasInView = false; // whether what was deleted last was in view, in a tab that nothing else can have entered since
   const box = make('input', { type: 'search', class: 'at-text-field', placeholder: 'Search', 'aria-label': 'Search the history', oninput: draw });
   const list = make('ul', { class: 'at-scroll at-md at-kept' });
   const status = make('p', { class: 'at-optional at-kept-status', role: 'status' });

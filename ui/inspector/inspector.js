@@ -20,7 +20,7 @@ import { level } from '../kit/js/text.js';
 import { followColour, whenThemed } from '../kit/js/theme.js';
 import { followValue, unpacked } from '../kit/js/values.js';
 import { AVERAGE } from './attention/attention.js';
-import { ABSENT, makeAttentionPanel } from './attention/attention_panel.js';
+import { NO_ATTENTION, makeAttentionPanel } from './attention/attention_panel.js';
 import { makeBeams } from './beams/beams.js';
 import { contrastSheets } from './contrast.js';
 import { inspectorValue } from './document_value.js';
@@ -53,7 +53,7 @@ export function start(component) {
   });
   const attentionPanel = makeAttentionPanel({
     attention: run.attention, textOf: (token) => run.tokens[token]?.text ?? '', onPick: select, onChange: redraw,
-    absent: noteOfAttention,
+    absent: whyNoAttention,
   });
   const beams = makeBeams(run.search, select);
   const data = makeData(sheets);
@@ -277,10 +277,9 @@ export function start(component) {
     isRequested = false;
   }
 
-  /** Why there is no attention. */
-  function noteOfAttention() {
+  function whyNoAttention() {
     if (run.isBusy && run.tokens.length <= run.promptLength) return 'Waiting for the first token …';
-    return run.mode === 'file' ? NO_ATTENTION_IN_FILE : ABSENT;
+    return run.mode === 'file' ? NO_ATTENTION_IN_FILE : NO_ATTENTION;
   }
 
   /** Use another token in place of one. @param {number} index @param {number} id */

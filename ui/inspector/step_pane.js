@@ -60,7 +60,7 @@ export function makeStepPane(run, { move, follow, take }) {
       stepTable(step, {
         take: canTake ? (id) => take(index, id) : null, ask: canAsk ? (id) => askedWhy.publish({ rival: id }) : null,
       }),
-      ...(canTake && canAsk ? [make('p', { class: 'at-quiet at-sm at-take-hint', text: 'Click a row to use its token; the text after it goes.' })] : []),
+      ...(canTake && canAsk ? [make('p', { class: 'at-quiet at-sm at-take-hint', text: 'Click a row to use its token; the text after it is removed.' })] : []),
     ] : [make('p', {
       class: 'at-quiet',
       text: `This token is part of the prompt.${hasOthers ? ' Select a generated token to see which others were possible.' : ''}`,

@@ -44,7 +44,7 @@ export function start({ element, props, watch }) {
   function receive() {
     /** @type {MeterValue | null} */
     const next = props.value;
-    if (!next || (next.tab && next.tab !== shownTab.latest)) return; // another tab’s text is growing
+    if (!next || (next.tab && next.tab !== shownTab.latest)) return; // another tab's text is growing
     value = next;
     draw();
   }

@@ -29,6 +29,7 @@ from ui.server.callers import ConcurrencyLimiter
 from ui.server.responses import refusal
 
 Refusal = Callable[[Request, Exception], Response | Awaitable[Response]]
+_RESULT_PATH = re.compile(r"/gradio_api/call/(?:v2/)?[^/]+/([^/]+)$")  # where a caller waits for an EVENT_ID's result
 
 
 class Page(gr.Blocks):
@@ -125,11 +126,8 @@ class RefuseUnknownEvents:
         self._knows = knows
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        result = _RESULT.search(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
-        if result is None or self._knows(result[1]):
+        match = _RESULT_PATH.search(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
+        if match is None or self._knows(match[1]):
             return await self._app(scope, receive, send)
-        sentence = f"No call has the EVENT_ID {result[1][:80]}, or its result has been fetched: make the call again."
+        sentence = f"No call has the EVENT_ID {match[1][:80]}, or its result has been fetched: make the call again."
         await refusal(404, sentence)(scope, receive, send)
-
-
-_RESULT = re.compile(r"/gradio_api/call/(?:v2/)?[^/]+/([^/]+)$")

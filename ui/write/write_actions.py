@@ -106,7 +106,7 @@ class _Continuation:
 
 
 def take(session: Session, models: Models, index: int, token: int) -> WriteUpdate:
-    """Exchange token `index` for another one of its table; the text after it goes."""
+    """Exchange token `index` for another one of its table; the text after it is removed."""
     session.refuse_while_busy()
     run = session.run(session.draft.run)
     loaded = models.require_loaded(run.model)

@@ -20,13 +20,13 @@ export function makeAsk(model, { label, placeholder, verb, rows = 2, tools = [] 
   const go = make('button', { type: 'submit', class: 'at-primary', text: verb, title: 'Enter' });
   const halt = makeButton('Stop', () => model.stop(), { hidden: true });
   const status = make('p', { class: 'at-sm at-quiet', role: 'status' });
-  const more = make('span', { class: 'at-row at-gap-sm at-ask-tools' }, ...tools);
-  const isTall = rows > 2; // then there is room for them beside the button
+  const toolRow = make('span', { class: 'at-row at-gap-sm at-ask-tools' }, ...tools);
+  const isTall = rows > 2; // then there is room for the tools beside the button
   const node = make('form', { class: 'at-stack at-gap-xs at-alone-ask', onsubmit: (event) => {
     event.preventDefault();
     submit();
-  } }, make('div', { class: isTall ? 'at-stack at-gap-sm' : 'at-row at-gap-sm' }, box, make('div', { class: 'at-row at-gap-sm' }, go, halt, ...(isTall ? [more] : []))),
-  make('div', { class: 'at-row at-between' }, ...(isTall ? [] : [more]), status, makeClassButton(() => classLinkWanted.publish(address()))));
+  } }, make('div', { class: isTall ? 'at-stack at-gap-sm' : 'at-row at-gap-sm' }, box, make('div', { class: 'at-row at-gap-sm' }, go, halt, ...(isTall ? [toolRow] : []))),
+  make('div', { class: 'at-row at-between' }, ...(isTall ? [] : [toolRow]), status, makeClassButton(() => classLinkWanted.publish(address()))));
   let isBusy = false;
   let isTyped = false; // whether the visitor has changed the box since its text was sent
   /**

@@ -36,7 +36,7 @@ export function makeMetrics(texts) {
       const number = numbers[i];
       const text = number === null ? '–' : numberText(number, texts[i]);
       const [lowest, highest] = ranges[i] ? [ranges[i].low, ranges[i].high].map((end) => numberText(end, texts[i])) : [];
-      const range = number === null || lowest === highest ? null : ranges[i]; // what reads the same has no marks
+      const range = number === null || lowest === highest ? null : ranges[i]; // no marks if both ends read the same
       const position = range ? Math.round((100 * (number - range.low)) / (range.high - range.low)) : null;
       const extreme = range && (text === highest ? 'highest' : text === lowest ? 'lowest' : null);
       const key = `${text} ${position} ${extreme}`;

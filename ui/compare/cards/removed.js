@@ -27,18 +27,8 @@ export class Removed {
     this.#cards = [];
   }
 
-  /** What Undo would put back; "" for nothing. */
-  get name() {
-    return this.#cards.at(-1)?.name ?? '';
-  }
-
-  /** Where it would put that; -1 for nothing. */
-  get index() {
-    return this.#cards.at(-1)?.index ?? -1;
-  }
-
-  /** Whether the cards stand in one column, where the button can take the place of the card. @param {Element} grid */
-  isInColumn(grid) {
-    return this.#cards.length > 0 && getComputedStyle(grid).gridTemplateColumns.split(' ').length === 1;
+  /** @returns {RemovedCard | undefined} what Undo would put back */
+  get last() {
+    return this.#cards.at(-1);
   }
 }

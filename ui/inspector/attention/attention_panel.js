@@ -20,7 +20,7 @@ import { makeMap } from './map.js';
 // text grows and two texts can be compared. An average over heads never comes near 100 %, since heads attend to different tokens.
 export const FULL = { one: 1, average: 0.4 };
 
-export const ABSENT = 'No attention was recorded for this run.';
+export const NO_ATTENTION = 'No attention was recorded for this run.';
 const FIRST_TOKEN = { name: 'the first token (attention sink)', are: (key) => key === 0 };
 
 /**
@@ -29,7 +29,7 @@ const FIRST_TOKEN = { name: 'the first token (attention sink)', are: (key) => ke
  *   are: (key: number) => boolean}}} wiring `onPick` is called with a token to select; `absent`: what is said where there is no attention;
  *   `both`: tokens attend to both sides; `sinks` can be hidden
  */
-export function makeAttentionPanel({ attention, textOf, onPick, onChange, absent = () => ABSENT, both = false, sinks = FIRST_TOKEN }) {
+export function makeAttentionPanel({ attention, textOf, onPick, onChange, absent = () => NO_ATTENTION, both = false, sinks = FIRST_TOKEN }) {
   const choice = {
     layer: AVERAGE, head: AVERAGE, kind: /** @type {AttentionKind} */ ('cross'), sink: remembered('sink', 'shown') === 'shown',
   };
